@@ -56,7 +56,7 @@ struct Facts {
 const PASSES: [fn(&mut GraphProto, &Facts); 12] = [
     // Subgraphs are recognized by standard nodes, some of which the last passes move to this crate's operator set.
     |graph, _| torchvision::batched_suppression::replace(graph),
-    |graph, _| torchvision::paste_masks::replace(graph),
+    |graph, facts| torchvision::paste_masks::replace(graph, &facts.known),
     |graph, _| torchvision::keypoints::replace(graph),
     // A level of a pyramid is recognized by a `Gather` of rows, which torch's exporter of today writes as `GatherND`.
     |graph, _| substitute::gathers_of_rows(graph),

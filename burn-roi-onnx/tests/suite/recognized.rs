@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use burn_roi_onnx::Input;
 use onnx_ir::{GraphProto, Message, ModelProto, NodeProto};
 
+use super::build::{operators, prepared};
+
 /// An operator that no replacement knows.
 const ANOTHER: &str = "Another";
 
@@ -77,4 +79,19 @@ fn a_node_of_another_operator_stays() {
         }
     }
     let _ = fs::remove_file(file);
+}
+
+#[test]
+fn masks_with_another_scale_of_boxes_are_not_pasted() {
+    let export = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphs/torchvision_paste_masks_16.onnx");
+    let pastes = |padding: i64| {
+        let mut model = ModelProto::parse_from_bytes(&fs::read(&export).unwrap()).unwrap();
+        let graph = model.graph.mut_or_insert_default();
+        let added = graph.node.iter().find(|node| node.op_type == "Add").unwrap().input[1].clone();
+        let constant = graph.node.iter_mut().find(|node| node.output[0] == added).unwrap();
+        constant.attribute[0].t.mut_or_insert_default().raw_data = padding.to_le_bytes().to_vec().into();
+        prepared(&model).is_ok_and(|model| operators(&model).contains(&"burn_roi::PasteMasks".to_string()))
+    };
+    assert!(pastes(2));
+    assert!(!pastes(1));
 }

@@ -4,6 +4,7 @@ use onnx_ir::{GraphProto, NodeProto};
 
 use super::producers::Producers;
 use crate::operators::region::paste_masks::NAME;
+use crate::prepare::fold::Scope;
 use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
 use crate::read::tensor::Tensor;
@@ -19,12 +20,12 @@ const BODY: [&str; 17] = [
 const OF_EXPORTERS: [&str; 3] = ["Squeeze", "Unsqueeze", "Where"];
 
 /// Replaces the first such loop of a graph.
-pub(crate) fn replace(graph: &mut GraphProto) {
+pub(crate) fn replace(graph: &mut GraphProto, known: &Scope) {
     let found = graph
         .node
         .iter()
         .enumerate()
-        .find_map(|(at, node)| Some((at, pasting(graph, node)?)));
+        .find_map(|(at, node)| Some((at, pasting(graph, known, node)?)));
     let Some((at, mut node)) = found else {
         return;
     };
@@ -45,42 +46,43 @@ pub(crate) fn replace(graph: &mut GraphProto) {
 }
 
 /// The replacement of a node, if it is such a loop. Its third input is still that of the loop: zeros `[0, H, W]`.
-fn pasting(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
+fn pasting(graph: &GraphProto, known: &Scope, node: &NodeProto) -> Option<NodeProto> {
     is(node, "Loop").then_some(())?;
     let body = node.graph("body")?;
     let shaped = node.input.len() == 3 && node.output.len() == 1 && body.input.len() == 3 && body.output.len() == 2;
-    let known = |node: &NodeProto| BODY.contains(&&*node.op_type) || OF_EXPORTERS.contains(&&*node.op_type);
-    (shaped && body.node.iter().all(known)).then_some(())?;
-    let of = |name: &'static str| body.node.iter().filter(move |node| is(node, name));
-    let resized: Vec<_> = of("Resize").collect();
-    let [resize] = resized[..] else {
-        return None;
-    };
-    let linear = resize.text("mode") == Some(b"linear");
-    let half_pixel = matches!(
-        resize.text("coordinate_transformation_mode"),
-        None | Some(b"half_pixel")
-    );
-    let counts = [of("ReduceMax").count(), of("ReduceMin").count()];
-    (linear && half_pixel && counts == [4, 2]).then_some(())?;
+    (shaped && pastes(body)).then_some(())?;
 
     // The body gathers the mask and the box by the index of the iteration.
     let iteration = body.input[0].name.as_str();
-    let taken: Vec<_> = of("Gather")
-        .filter(|node| node.input.get(1).is_some_and(|index| index == iteration))
-        .collect();
+    let is_taken = |node: &&NodeProto| is(node, "Gather") && node.input.get(1).is_some_and(|index| index == iteration);
+    let taken: Vec<_> = body.node.iter().filter(is_taken).collect();
     let producers = Producers::of(graph);
     let taken_from = |operator| taken.iter().find_map(|node| input(&producers, node, operator));
     let (padded, grown) = (taken_from("Pad")?, taken_from("Cast")?);
     let padding = producers.constant(padded.input.get(1)?)?;
     (padding.integers()? == [0, 0, 1, 1, 0, 0, 1, 1]).then_some(())?;
-    let (masks, boxes) = (padded.input.first()?.clone(), boxes(&producers, grown)?);
-    let inputs = vec![masks, boxes, node.input[2].clone()];
+    let masks = padded.input.first()?;
+    let (boxes, scale) = boxes(&producers, grown)?;
+    let size = known.get(masks).and_then(|masks| *masks.dims.as_ref()?.last()?);
+    is_scale_of_padding(&producers, scale, size)?.then_some(())?;
+    let inputs = vec![masks.clone(), boxes.to_string(), node.input[2].clone()];
     Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
 }
 
-/// The boxes before they are enlarged about their centres by one scale.
-fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
+/// Whether a loop's body has the operators of the one that pastes, and resizes as it does.
+fn pastes(body: &GraphProto) -> bool {
+    let allowed = |node: &NodeProto| BODY.contains(&&*node.op_type) || OF_EXPORTERS.contains(&&*node.op_type);
+    let of = |name: &'static str| body.node.iter().filter(move |node| is(node, name));
+    let resizes_as_torch = |resize: &NodeProto| {
+        let transformation = resize.text("coordinate_transformation_mode");
+        resize.text("mode") == Some(b"linear") && matches!(transformation, None | Some(b"half_pixel"))
+    };
+    let counts = ["Resize", "ReduceMax", "ReduceMin"].map(|name| of(name).count());
+    body.node.iter().all(allowed) && counts == [1, 4, 2] && of("Resize").all(resizes_as_torch)
+}
+
+/// The boxes before they are enlarged about their centres, and the scale.
+fn boxes<'a>(producers: &Producers<'a>, grown: &NodeProto) -> Option<(&'a str, &'a str)> {
     let joined = input(producers, grown, "Concat").filter(|node| node.input.len() == 4 && node.int("axis", 0) == 1)?;
     let corners = [("Sub", 0), ("Sub", 1), ("Add", 0), ("Add", 1)];
     let mut corners = corners.iter().zip(&joined.input);
@@ -88,9 +90,19 @@ fn boxes(producers: &Producers, grown: &NodeProto) -> Option<String> {
         corner(producers, producers.operator(name, "Unsqueeze")?, operator, axis)
     };
     let first = of(corners.next()?)?;
-    corners
-        .all(|corner| of(corner) == Some(first))
-        .then(|| first.0.to_string())
+    corners.all(|corner| of(corner) == Some(first)).then_some(first)
+}
+
+/// Whether a scale is that of masks with one more pixel on either side: `(size + 2) / size`.
+fn is_scale_of_padding(producers: &Producers, scale: &str, size: Option<usize>) -> Option<bool> {
+    // It is a constant if the masks' size is known.
+    if let Some(scale) = producers.number(scale) {
+        return Some(scale == (size? + 2) as f32 / size? as f32);
+    }
+    let quotient = producers.operator(scale, "Div")?;
+    let part = |at: usize| producers.through(quotient.input.get(at)?, &["Cast"]);
+    let (size, padding) = producers.with_number(part(0)?, "Add")?;
+    Some(padding == 2.0 && part(1)? == size)
 }
 
 /// The boxes and the scale of a coordinate that is the centre minus or plus half of the scaled side.
