@@ -229,7 +229,11 @@ fn argument(input: &ValueInfoProto) -> String {
     let tensor = input.type_.tensor_type();
     if tensor.shape.dim.is_empty() {
         // burn-onnx takes a scalar.
-        let kind = if tensor.elem_type == 1 { "f32" } else { "i64" };
+        let kind = match tensor.elem_type {
+            1 => "f32",
+            11 => "f64",
+            _ => "i64",
+        };
         return format!("inputs.number::<{kind}>(\"input.{}\")", input.name);
     }
     let kind = match tensor.elem_type {

@@ -364,9 +364,17 @@ def one(name, operator, opset, given, inputs, constants=None, **attributes):
     return sheet
 
 
+def scalar_f64():
+    """A scalar of f64 that becomes a tensor. burn-onnx 0.22 takes none in `Reshape`, nor in `Unsqueeze` of two axes."""
+    sheet = Sheet("scalar_f64", "Expand", 18, {"value": np.array(0.1)}, tolerance=TOLERANCES[np.dtype(np.float64)])
+    sheet.add("expanded", ["value", "sizes"], {"sizes": np.array([2, 3])})
+    return sheet
+
+
 def graphs():
     yield from refused()
     yield counts()
+    yield scalar_f64()
     yield old(10)
     yield old(12)
     yield pad_2()

@@ -28,8 +28,8 @@ from graph import FLIPPED, flipped
 
 MOST_BYTES = 30_000
 # The checker knows no vendor's operators.
-STANDARD = {"GatherND", "GridSample", "Loop", "MaxRoiPool", "NonMaxSuppression", "Pad", "Resize", "RoiAlign", "Scatter",
-            "ScatterND", "TopK", "Unsqueeze", "Upsample"}
+STANDARD = {"Expand", "GatherND", "GridSample", "Loop", "MaxRoiPool", "NonMaxSuppression", "Pad", "Resize", "RoiAlign",
+            "Scatter", "ScatterND", "TopK", "Unsqueeze", "Upsample"}
 
 
 def write(path, content):
