@@ -1,7 +1,8 @@
 //! Messages with one thing wrong in each, and what the server says.
 
 use burn::backend::Flex;
-use burn::tensor::{DType, Shape};
+use burn::backend::ops::FloatTensorOps;
+use burn::tensor::{DType, FloatDType, Shape};
 use burn_ir::{CustomOpIr, ScalarIr, TensorId, TensorStatus};
 
 use super::{BOXES, OUTPUT, ROWS, message, outcome, roi_align, session, tensor};
@@ -165,4 +166,16 @@ fn given_up_tensors_are_freed() {
         assert!(!handles.has_handle(&TensorId::new(1)), "version {version}");
         assert!(handles.has_handle(&TensorId::new(2)), "version {version}");
     }
+}
+
+#[test]
+fn a_gradient_of_another_dtype_than_the_boxes_is_refused() {
+    let mut handles = session(&BOXES, [0, 1, 1], OUTPUT);
+    let gradient = Flex::float_zeros(Shape::new(OUTPUT), &Default::default(), FloatDType::F64);
+    handles.register_float_tensor::<Flex>(&TensorId::new(5), gradient);
+    let mut message = message(Operation::AverageGradient, &roi_align(), OUTPUT);
+    message.inputs[0] = tensor(5, &OUTPUT, DType::F64);
+    message.outputs[0].dtype = DType::F64;
+    let error = outcome(Operation::AverageGradient, &mut handles, &message).expect_err("boxes of f32");
+    assert!(error.contains("`boxes` is of dtype F32, but must be of F64"), "{error}");
 }
