@@ -128,12 +128,12 @@ impl Input {
         self
     }
 
-    /// The rewritten model, as [`prepare()`] returns that of bytes.
+    /// The rewritten model with these settings. [`prepare()`] rewrites a model in memory, without settings.
     ///
     /// # Errors
     ///
-    /// As [`prepare()`], if the file can't be read, and if the model has no input of a name whose sizes are fixed, or
-    /// does not allow these sizes.
+    /// The errors of [`prepare()`]. Also an error if the file can't be read, or if the model has no input of a name
+    /// whose sizes are fixed, or does not allow these sizes.
     pub fn prepare(&self) -> Result<Vec<u8>, Error> {
         generate::to_bytes(&self.path, &self.settings)
     }

@@ -50,7 +50,7 @@ fn computed(graph: &mut GraphProto) -> Vec<String> {
     values.split_off(inputs)
 }
 
-/// Whether a node that another operator computes is in the rewritten model, or that model is refused.
+/// Gives the node of an output another operator. True if that node is in the rewritten model, or the model is refused.
 fn stays(mut model: ModelProto, output: &str, file: &Path) -> bool {
     for_each_node(model.graph.mut_or_insert_default(), &mut |node| {
         if node.output.iter().any(|name| name == output) {

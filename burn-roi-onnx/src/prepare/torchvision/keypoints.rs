@@ -4,7 +4,7 @@
 use onnx_ir::{GraphProto, NodeProto};
 
 use super::producers::Producers;
-use super::replace_each;
+use super::{is_taken, replace_each};
 use crate::operators::own::keypoints::NAME;
 use crate::prepare::nodes;
 use crate::read::node::{NodeAttributes, is};
@@ -34,15 +34,17 @@ fn keypoints(graph: &GraphProto, node: &NodeProto) -> Option<NodeProto> {
     inside.through(largest.input.first()?, &["Reshape", "Gather", "Slice"])?;
 
     // The body gathers the heatmaps, the sides and the corner of the box by the index of the iteration.
-    let iteration = body.input.first()?.name.as_str();
-    let is_taken = |node: &&NodeProto| is(node, "Gather") && node.input.get(1).is_some_and(|index| index == iteration);
     let heatmaps = inside.through(resize.input.first()?, &["Unsqueeze", "Slice"])?;
-    let heatmaps = inside.node(heatmaps).filter(is_taken)?.input.first()?;
+    let heatmaps = inside
+        .node(heatmaps)
+        .filter(|node| is_taken(body, node))?
+        .input
+        .first()?;
     let producers = Producers::of(graph);
     let taken: Vec<&NodeProto> = body
         .node
         .iter()
-        .filter(is_taken)
+        .filter(|node| is_taken(body, node))
         .filter_map(|node| producers.node(node.input.first()?))
         .collect();
     let of = |name: &'static str| taken.iter().filter(move |node| is(node, name));

@@ -2,6 +2,7 @@
 
 use onnx_ir::{GraphProto, NodeProto};
 
+use super::is_taken;
 use super::producers::Producers;
 use crate::operators::region::paste_masks::NAME;
 use crate::prepare::fold::Scope;
@@ -53,9 +54,7 @@ fn pasting(graph: &GraphProto, known: &Scope, node: &NodeProto) -> Option<NodePr
     (shaped && pastes(body)).then_some(())?;
 
     // The body gathers the mask and the box by the index of the iteration.
-    let iteration = body.input[0].name.as_str();
-    let is_taken = |node: &&NodeProto| is(node, "Gather") && node.input.get(1).is_some_and(|index| index == iteration);
-    let taken: Vec<_> = body.node.iter().filter(is_taken).collect();
+    let taken: Vec<_> = body.node.iter().filter(|node| is_taken(body, node)).collect();
     let producers = Producers::of(graph);
     let taken_from = |operator| taken.iter().find_map(|node| input(&producers, node, operator));
     let (padded, grown) = (taken_from("Pad")?, taken_from("Cast")?);
@@ -69,7 +68,7 @@ fn pasting(graph: &GraphProto, known: &Scope, node: &NodeProto) -> Option<NodePr
     Some(nodes::in_place_of(node, NAME, inputs, Vec::new()))
 }
 
-/// Whether a loop's body has the operators of the one that pastes, and resizes as it does.
+/// Whether the body of a loop has torchvision's operators, and resizes as it does.
 fn pastes(body: &GraphProto) -> bool {
     let allowed = |node: &NodeProto| BODY.contains(&&*node.op_type) || OF_EXPORTERS.contains(&&*node.op_type);
     let of = |name: &'static str| body.node.iter().filter(move |node| is(node, name));
@@ -93,19 +92,7 @@ fn boxes<'a>(producers: &Producers<'a>, grown: &NodeProto) -> Option<(&'a str, &
     corners.all(|corner| of(corner) == Some(first)).then_some(first)
 }
 
-/// Whether a scale is that of masks with one more pixel on either side: `(size + 2) / size`.
-fn is_scale_of_padding(producers: &Producers, scale: &str, size: Option<usize>) -> Option<bool> {
-    // It is a constant if the masks' size is known.
-    if let Some(scale) = producers.number(scale) {
-        return Some(scale == (size? + 2) as f32 / size? as f32);
-    }
-    let quotient = producers.operator(scale, "Div")?;
-    let part = |at: usize| producers.through(quotient.input.get(at)?, &["Cast"]);
-    let (size, padding) = producers.with_number(part(0)?, "Add")?;
-    Some(padding == 2.0 && part(1)? == size)
-}
-
-/// The boxes and the scale of a coordinate that is the centre minus or plus half of the scaled side.
+/// The boxes and the scale, if a coordinate is the centre of a box minus or plus half of its side times the scale.
 fn corner<'a>(
     producers: &Producers<'a>,
     coordinate: &NodeProto,
@@ -121,6 +108,18 @@ fn corner<'a>(
     let centre = half_of(corner.input.first()?, "Add")?;
     let side = half_of(scaled.input.first()?, "Sub")?;
     (centre == side && side.1 == [axis + 2, axis]).then_some((side.0, scaled.input.get(1)?))
+}
+
+/// Whether a scale is that of masks with one more pixel on either side: `(size + 2) / size`.
+fn is_scale_of_padding(producers: &Producers, scale: &str, size: Option<usize>) -> Option<bool> {
+    // It is a constant if the masks' size is known.
+    if let Some(scale) = producers.number(scale) {
+        return Some(scale == (size? + 2) as f32 / size? as f32);
+    }
+    let quotient = producers.operator(scale, "Div")?;
+    let part = |at: usize| producers.through(quotient.input.get(at)?, &["Cast"]);
+    let (size, padding) = producers.with_number(part(0)?, "Add")?;
+    Some(padding == 2.0 && part(1)? == size)
 }
 
 /// The node that produces the first input, if it is of this operator.
